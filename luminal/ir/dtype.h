@@ -95,7 +95,9 @@ std::optional<DType> dtype_of_name(std::string_view name);
 double decode(DType dtype, std::uint64_t bits);
 /// The nearest number of the type, ties to even mantissas; floats overflow as Specials says (F8E5M2, F16, BF16
 /// and F32 to infinity). Integers: truncated towards zero, then wrapped; a NaN or infinity gives 0 (Cast saturates
-/// first where its documentation says so). F8E8M0: nearest power of two, NaN for negatives and zero as ml-dtypes.
+/// first where its documentation says so). F8E8M0: nearest power of two, ties up, at least 2^-127; NaN for negatives
+/// and zero, as ml-dtypes. A NaN keeps its sign and becomes the quiet one without payload; +0 in F6 and F4, which have
+/// none (ml-dtypes: a zero whose sign depends on the NaN's, which hardware leaves open).
 std::uint64_t encode(DType dtype, double number);
 
 /// Integers and Bool, sign-extended or zero-extended to 64 bits. U64 keeps its bit pattern.
