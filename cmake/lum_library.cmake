@@ -6,7 +6,8 @@
 #   TEST_DEPS, TEST_LIBS: for the tests alone.
 function(lum_flags target)
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-missing-field-initializers
+                         -ffp-contract=off)  # fma only where it is written: the exact mode depends on it
   if(LUMINAL_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

@@ -40,7 +40,8 @@ enum class DTypeRule : std::uint8_t {
   FirstIndexed,   ///< Gather: type of operand 0, index integer; Scatter: dest and update alike, index integer
 };
 
-/// A closed interval of real numbers; nan says that NaN is possible too.
+/// A closed interval of real numbers; nan says that NaN is possible too. Bounds are of the exact result: rounding to a
+/// type, overflow and the wrapping of integers are the caller's.
 struct RealRange {
   double lo = -HUGE_VAL;
   double hi = HUGE_VAL;
@@ -52,7 +53,8 @@ struct Evaluator {
   double (*f64)(const double* x) = nullptr;              ///< over the reals, in double
   float (*f32)(const float* x) = nullptr;                ///< bit-exact meaning in f32, also for narrower floats
   std::int64_t (*integer)(const std::int64_t* x) = nullptr;  ///< 64 bits wrapping; the caller wraps to the type
-  RealRange (*range)(const RealRange* x) = nullptr;      ///< bounds of the result from bounds of the operands
+  RealRange (*range)(const RealRange* x) = nullptr;      ///< of the result from the operands' (Shift: y as signed)
+  std::int64_t (*u64)(const std::int64_t* x) = nullptr;  ///< U64 bit patterns, where signed 64 bits differ
 };
 
 namespace eval {
@@ -83,7 +85,8 @@ LUM_EVALUATOR(kShift) LUM_EVALUATOR(kIdentity)
   ROW(Add, "add", Map, 2, SameNumber, "($0 + $1)", kAdd, "sum; integers wrap")                           \
   ROW(Mul, "mul", Map, 2, SameNumber, "($0 * $1)", kMul, "product; integers wrap")                       \
   ROW(Mod, "mod", Map, 2, SameNumber, "lum_mod($0, $1)", kMod,                                           \
-      "x - floor(x/y)*y: sign of the divisor, as Python; integers: 0 for divisor 0")                     \
+      "x - floor(x/y)*y in one rounding (fma), plus y if its sign is not y's: as Python while |x/y| < 2^24; " \
+      "integers: 0 for divisor 0")                                                                       \
   ROW(IntDiv, "intdiv", Map, 2, SameInteger, "lum_intdiv($0, $1)", kIntDiv,                              \
       "floor(x/y); 0 for divisor 0; the lowest number divided by -1 wraps")                              \
   ROW(Maximum, "maximum", Map, 2, SameNumber, "lum_maximum($0, $1)", kMaximum,                           \
@@ -92,7 +95,8 @@ LUM_EVALUATOR(kShift) LUM_EVALUATOR(kIdentity)
   ROW(BitAnd, "bitand", Map, 2, SameInteger, "($0 & $1)", kBitAnd, "bitwise and; logical on Bool")       \
   ROW(BitXor, "bitxor", Map, 2, SameInteger, "($0 ^ $1)", kBitXor, "bitwise exclusive or; Bool too")     \
   ROW(Shift, "shift", Map, 2, Shift, "lum_shift($0, $1)", kShift,                                        \
-      "left by y, right by -y (arithmetic for signed types); by the width or more: 0 or the sign")       \
+      "left by y, right by -y (arithmetic for signed types); y counts as signed in unsigned types too; "  \
+      "by the width or more: 0 or the sign")                                                             \
   ROW(Select, "select", Map, 3, Choose, "lum_select($0, $1, $2)", kNone, "y where x, else z")            \
   ROW(Cast, "cast", Map, 1, Given, "", kNone,                                                            \
       "to another type: floats round to nearest even; float to integer truncates and saturates, NaN is 0; " \
@@ -142,5 +146,9 @@ constexpr const PrimInfo& prim_info(Prim prim) {
   return kPrimitives[static_cast<std::size_t>(prim)];
 }
 std::optional<Prim> prim_of_name(std::string_view name);
+
+/// A pointwise primitive on numbers of an integer type or Bool: operands and result as decode_integer gives them.
+/// Wraps to the type; LessThan gives 0 or 1.
+std::int64_t evaluate_integer(Prim prim, DType dtype, const std::int64_t* x);
 
 }  // namespace luminal::ir
