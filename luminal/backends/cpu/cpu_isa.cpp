@@ -19,16 +19,23 @@ constexpr std::uint32_t kV3Kinds = kFma | kHalfConvert;
 
 // clang-format off
 constexpr IsaRow kRows[] = {
-    // name, architecture, vector bytes, registers, FMA latency, -target-cpu, -target-feature, width, kinds, needs
-    {"avx512-vnni-bf16", Arch::kX86_64, 64, 32, 4, "x86-64-v4", "+avx512vnni,+avx512bf16,+avx512vbmi", 512,
-     kV3Kinds | kDotU8I8 | kDotBf16, kX86V4 | kAvx512Vnni | kAvx512Bf16 | kAvx512Vbmi},
-    {"avx512-vnni", Arch::kX86_64, 64, 32, 4, "x86-64-v4", "+avx512vnni", 512,
-     kV3Kinds | kDotU8I8, kX86V4 | kAvx512Vnni},
-    {"avx512", Arch::kX86_64, 64, 32, 4, "x86-64-v4", "", 512, kV3Kinds, kX86V4},
-    {"avx2-vnni", Arch::kX86_64, 32, 16, 4, "x86-64-v3", "+avxvnni", 256, kV3Kinds | kDotU8I8, kX86V3 | kAvxVnni},
-    {"avx2", Arch::kX86_64, 32, 16, 4, "x86-64-v3", "", 256, kV3Kinds, kX86V3},
-    {"x86-64", Arch::kX86_64, 16, 16, 8, "x86-64", "", 128, 0, 0},
-    {"neon", Arch::kArm64, 16, 32, 4, "generic", "+neon", 128, kFma | kHalfConvert, 0},
+    // name, architecture, vector bytes, registers, FMA latency,
+    //   -target-cpu, -target-feature, width, kinds, needs
+    {"avx512-vnni-bf16", Arch::kX86_64, 64, 32, 4,
+     "x86-64-v4", "+avx512vnni,+avx512bf16,+avx512vbmi", 512, kV3Kinds | kDotU8I8 | kDotBf16,
+     kX86V4 | kAvx512Vnni | kAvx512Bf16 | kAvx512Vbmi},
+    {"avx512-vnni", Arch::kX86_64, 64, 32, 4,
+     "x86-64-v4", "+avx512vnni", 512, kV3Kinds | kDotU8I8, kX86V4 | kAvx512Vnni},
+    {"avx512", Arch::kX86_64, 64, 32, 4,
+     "x86-64-v4", "", 512, kV3Kinds, kX86V4},
+    {"avx2-vnni", Arch::kX86_64, 32, 16, 4,
+     "x86-64-v3", "+avxvnni", 256, kV3Kinds | kDotU8I8, kX86V3 | kAvxVnni},
+    {"avx2", Arch::kX86_64, 32, 16, 4,
+     "x86-64-v3", "", 256, kV3Kinds, kX86V3},
+    {"x86-64", Arch::kX86_64, 16, 16, 8,
+     "x86-64", "", 128, 0, 0},
+    {"neon", Arch::kArm64, 16, 32, 4,
+     "generic", "+neon", 128, kFma | kHalfConvert, 0},
 };
 // clang-format on
 

@@ -54,7 +54,6 @@ struct Symbol {
 };
 
 /// Calls body(0), .., body(count - 1), each once, on any threads, and returns when all are done.
-/// Compiling recurses: those threads need 8 MiB of stack.
 using ParallelFor = std::function<void(int count, const std::function<void(int)>& body)>;
 
 struct JitOptions {

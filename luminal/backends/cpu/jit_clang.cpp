@@ -15,7 +15,13 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 
-#include <csetjmp>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstring>
+#include <memory>
 #include <mutex>
 
 #include "luminal/backends/cpu/jit_plugin.h"
@@ -24,6 +30,7 @@ namespace luminal::cpu {
 namespace {
 
 constexpr int kMaxErrors = 5;
+constexpr std::size_t kStackBytes = 16u << 20;  // clang recurses over expressions
 constexpr std::size_t kMaxLineShown = 200;
 
 /// Collects errors as "line 3: use of undeclared identifier 'x'" with the line itself below.
@@ -106,32 +113,83 @@ bool compile(const std::vector<std::string>& arguments, const std::string& text,
   return true;
 }
 
-// What LLVM calls a fatal error (code that its back end cannot make) would end the program. It ends
-// this one compilation instead: the memory that the compilation holds is lost, which is little and
-// rare.
-thread_local std::jmp_buf* way_out = nullptr;
-thread_local std::string fatal_reason;
+/// One compilation, shared by its thread and the one that waits for it.
+struct Attempt {
+  Attempt(std::vector<std::string> arguments, std::string text)
+      : arguments(std::move(arguments)), text(std::move(text)) {}
 
-void leave_compilation(void*, const char* reason, bool) {
-  if (!way_out) return;  // someone else's use of LLVM in this process: LLVM ends it as ever
-  fatal_reason = reason;
-  std::longjmp(*way_out, 1);
+  const std::vector<std::string> arguments;
+  const std::string text;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false, good = false, stuck = false;
+  std::string object, failure;
+
+  void finish(bool is_good, bool is_stuck) {
+    std::lock_guard lock(mutex);
+    good = is_good, stuck = is_stuck, done = true;
+    changed.notify_all();
+  }
+};
+using AttemptPtr = std::shared_ptr<Attempt>;
+thread_local Attempt* current = nullptr;
+
+// What LLVM calls a fatal error (code that its back end cannot make) would end the program. It ends
+// this compilation instead: its thread stops here for good, with all that LLVM holds on its stack
+// left in place. (A longjmp out of it breaks later compilations, which find what is no longer
+// there.)
+void stop_compilation(void*, const char* reason, bool) {
+  Attempt* attempt = current;
+  if (!attempt) return;  // another use of LLVM in this process, which ends as ever
+  attempt->failure = reason;
+  attempt->finish(/*is_good=*/false, /*is_stuck=*/true);
+  for (;;) ::pause();
 }
 
-bool compile_guarded(const std::vector<std::string>& arguments, const std::string& text,
-                     std::string* object, std::string* failure) {
+void* attempt_thread(void* argument) {
+  const std::unique_ptr<AttemptPtr> attempt(static_cast<AttemptPtr*>(argument));
+  current = attempt->get();
+  const bool good = compile(current->arguments, current->text, &current->object, &current->failure);
+  current->finish(good, /*is_stuck=*/false);
+  return nullptr;
+}
+
+// Zero, or the errno of a thread that could not be started.
+int start_thread(const AttemptPtr& attempt, pthread_t* thread) {
+  auto owned = std::make_unique<AttemptPtr>(attempt);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  // The thread may stay for good: signals are for others, but for those that it causes itself.
+  sigset_t others, before;
+  sigfillset(&others);
+  for (int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP}) sigdelset(&others, own);
+  pthread_sigmask(SIG_SETMASK, &others, &before);
+  const int problem = pthread_create(thread, &attributes, attempt_thread, owned.get());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (problem == 0) owned.release();  // the thread's now
+  return problem;
+}
+
+bool compile_apart(const std::vector<std::string>& arguments, const std::string& text,
+                   std::string* object, std::string* failure) {
   static std::once_flag once;
-  std::call_once(once, [] { llvm::install_fatal_error_handler(leave_compilation); });
-  std::jmp_buf here;
-  way_out = &here;
-  if (setjmp(here) != 0) {
-    way_out = nullptr;
-    *failure = fatal_reason;
+  std::call_once(once, [] { llvm::install_fatal_error_handler(stop_compilation); });
+  const auto attempt = std::make_shared<Attempt>(arguments, text);
+  pthread_t thread;
+  if (const int problem = start_thread(attempt, &thread)) {
+    *failure = std::string("cannot start a thread: ") + std::strerror(problem);
     return false;
   }
-  const bool good = compile(arguments, text, object, failure);
-  way_out = nullptr;
-  return good;
+  {
+    std::unique_lock lock(attempt->mutex);
+    attempt->changed.wait(lock, [&] { return attempt->done; });
+  }
+  attempt->stuck ? pthread_detach(thread) : pthread_join(thread, nullptr);
+  *object = std::move(attempt->object);
+  *failure = std::move(attempt->failure);
+  return attempt->good;
 }
 
 }  // namespace
@@ -140,5 +198,5 @@ bool compile_guarded(const std::vector<std::string>& arguments, const std::strin
 extern "C" __attribute__((visibility("default"))) bool luminal_cpu_compile(
     const std::vector<std::string>& arguments, const std::string& text, std::string* object,
     std::string* failure) {
-  return luminal::cpu::compile_guarded(arguments, text, object, failure);
+  return luminal::cpu::compile_apart(arguments, text, object, failure);
 }

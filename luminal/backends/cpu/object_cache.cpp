@@ -174,8 +174,8 @@ std::optional<std::string> ObjectCache::load_file(const Digest& key) {
   if (file.fd < 0) return std::nullopt;
   auto object = read_entry(file.fd, key);
   if (object) {
-    ::futimens(file.fd,
-               nullptr);  // used now; a read-only directory may refuse, which only ages the entry
+    // Used now. A read-only directory may refuse, which only ages the entry.
+    ::futimens(file.fd, nullptr);
     return object;
   }
   ::unlink(name.c_str());
