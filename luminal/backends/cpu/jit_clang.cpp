@@ -136,8 +136,8 @@ thread_local Attempt* current = nullptr;
 
 // What LLVM calls a fatal error (code that its back end cannot make) would end the program. It ends
 // this compilation instead: its thread stops here for good, with all that LLVM holds on its stack
-// left in place. (A longjmp out of it breaks later compilations, which find what is no longer
-// there.)
+// left in place.
+// (After a longjmp out of it, later compilations corrupted memory.)
 void stop_compilation(void*, const char* reason, bool) {
   Attempt* attempt = current;
   if (!attempt) return;  // another use of LLVM in this process, which ends as ever
