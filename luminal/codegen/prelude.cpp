@@ -104,8 +104,12 @@ FN int lum_mod(int a, int b) { return b == 0 || b == -1 ? 0 : (int)lum_floormod(
 FN long lum_mod(long a, long b) { return b == 0 || b == -1 ? 0 : lum_floormod(a, b); }
 FN uint lum_mod(uint a, uint b) { return b == 0 ? 0 : a % b; }
 FN ulong lum_mod(ulong a, ulong b) { return b == 0 ? 0 : a % b; }
-FN float lum_mod(float a, float b) { return lum_rt_modf(a, b); }
-FN double lum_mod(double a, double b) { return lum_rt_mod(a, b); }
+#define MOD(T) FN T lum_mod(T x, T y) { T r = lum_fma(-lum_floor(x / y), y, x); \
+  return (y < 0 ? r > 0 : r < 0) ? r + y : r; }
+MOD(float) MOD(double)
+#define MODV(V) FN V lum_mod(V x, V y) { V r = lum_fma(-lum_floor(x / y), y, x); \
+  V wrapped = r + y; V up = r < 0 ? wrapped : r; V down = r > 0 ? wrapped : r; return y < 0 ? down : up; }
+MODV(f32x16) MODV(f64x16)
 #define SHIFT(T, U, BITS) FN T lum_shift(T x, T y) { \
   long n = (long)y; \
   if (y >= 0 && (ulong)y >= BITS) return 0; \
@@ -124,8 +128,7 @@ FN u32x16 lum_shift(u32x16 x, u32x16 y) { return y > 31 ? (u32x16)0 : x << (y & 
 EACH2(i64x16, long, lum_shift) EACH2(u64x16, ulong, lum_shift)
 EACH2(i32x16, int, lum_intdiv) EACH2(i64x16, long, lum_intdiv) EACH2(u32x16, uint, lum_intdiv)
 EACH2(u64x16, ulong, lum_intdiv) EACH2(i32x16, int, lum_mod) EACH2(i64x16, long, lum_mod)
-EACH2(u32x16, uint, lum_mod) EACH2(u64x16, ulong, lum_mod) EACH2(f32x16, float, lum_mod)
-EACH2(f64x16, double, lum_mod)
+EACH2(u32x16, uint, lum_mod) EACH2(u64x16, ulong, lum_mod)
 FN double lum_exp2(double x) { return lum_rt_exp2(x); }
 FN double lum_log2(double x) { return lum_rt_log2(x); }
 FN double lum_sin(double x) { return lum_rt_sin(x); }
@@ -222,7 +225,6 @@ FN i64x16 lum_enc_f64(f64x16 x) { return lum_bits(x); }
 )";
 
 constexpr const char* kHelpers = R"(
-float lum_rt_modf(float, float); double lum_rt_mod(double, double);
 double lum_rt_exp2(double); double lum_rt_log2(double); double lum_rt_sin(double);
 int lum_rt_encode_e8m0(float);
 void lum_rt_sort(unsigned long* keys, int* order, long count, char* scratch);

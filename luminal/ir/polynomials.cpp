@@ -128,7 +128,10 @@ F write_log2(F x) {
   const F f = of_bits(bits - (above & static_cast<std::int32_t>(0xff800000))) - one;
   const F high = f * kLog2High;
   const F missing = fma(f, -kLog2High, high);
-  const F low = fma(f * f, horner(f, kLog2), fma(f, kLog2Low, zero - missing));
+  const F square = f * f;
+  const F square_low = fma(f, f, zero - square);
+  const F rest = fma(square_low, kLog2[0], fma(f, kLog2Low, zero - missing));
+  const F low = fma(square, horner(f, kLog2), rest);
   const F sum = e + high;
   const F sum_low = high - (sum - e);
   const F y = sum + (sum_low + low);

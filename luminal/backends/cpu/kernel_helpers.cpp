@@ -12,17 +12,6 @@
 namespace luminal::cpu {
 namespace {
 
-// x - floor(x/y)*y computed exactly: fmod with the divisor's sign.
-template <class T>
-T floor_mod(T x, T y) {
-  T rest = std::fmod(x, y);
-  if (rest != 0 && std::signbit(rest) != std::signbit(y)) rest += y;
-  if (rest == 0) rest = std::copysign(T{0}, y);
-  return rest;
-}
-
-float mod_float(float x, float y) { return floor_mod(x, y); }
-double mod_double(double x, double y) { return floor_mod(x, y); }
 double exp2_double(double x) { return std::exp2(x); }
 double log2_double(double x) { return std::log2(x); }
 double sin_double(double x) { return std::sin(x); }
@@ -59,8 +48,7 @@ std::vector<HelperSymbol> kernel_helpers() {
   auto helper = [](const char* name, auto* function) {
     return HelperSymbol{name, reinterpret_cast<const void*>(function)};
   };
-  return {helper("lum_rt_modf", mod_float),       helper("lum_rt_mod", mod_double),
-          helper("lum_rt_exp2", exp2_double),     helper("lum_rt_log2", log2_double),
+  return {helper("lum_rt_exp2", exp2_double),     helper("lum_rt_log2", log2_double),
           helper("lum_rt_sin", sin_double),       helper("lum_rt_encode_e8m0", encode_e8m0),
           helper("lum_rt_sort", sort_keys)};
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Functions of this process that generated kernels call: what has no exact vector form (math in double, fmod) and
-// sorting. Their C declarations are codegen::helper_declarations().
+// Functions of this process that generated kernels call: what has no vector form (math in double) and sorting. Their C declarations are codegen::helper_declarations().
 #pragma once
 
 #include "luminal/backends/cpu/jit_plugin.h"
