@@ -85,8 +85,11 @@ class Exprs {
   /// True when no coordinate occurs: the expression can be an extent.
   bool is_uniform(ExprId id) const;
   bool depends_on_coord(ExprId id, int axis) const;
+  /// One more than the greatest axis of a coordinate in the expression; 0 without any.
+  int coords_used(ExprId id) const;
 
-  /// A sum as constant + sum of coefficient * term, terms sorted by id and none of them a sum or a constant.
+  /// A sum as constant + sum of coefficient * term; terms are products or other nodes, none a sum or a constant, in
+  /// an order that depends on their structure alone (equal expressions of two pools print alike).
   struct Linear {
     std::int64_t constant = 0;
     std::vector<std::pair<ExprId, std::int64_t>> terms;
@@ -98,7 +101,9 @@ class Exprs {
   Interval interval(ExprId id, std::span<const Interval> coords = {}) const;
   /// 0 <= a - b for every value of symbols and coordinates, as far as interval arithmetic on the normal form proves.
   bool provably_le(ExprId b, ExprId a, std::span<const Interval> coords = {});
-  bool provably_equal(ExprId a, ExprId b) const { return a == b; }
+  /// 0 <= index < extent for all coordinates inside `shape`, whose extents may be symbolic: c0 + n - 1 - c1 is seen to
+  /// be inside when c1 < n.
+  bool provably_in_bounds(ExprId index, ExprId extent, std::span<const ExprId> shape);
 
   /// The same function with div, mod, min and max removed where the ranges decide them.
   ExprId simplify(ExprId id, std::span<const Interval> coords = {});
@@ -118,6 +123,15 @@ class Exprs {
 
  private:
   ExprId intern(const ExprNode& node);
+  int compare(ExprId a, ExprId b) const;
+  ExprId multiply_terms(ExprId a, ExprId b);
+  ExprId constant_div_mod(ExprId a, std::int64_t divisor, bool want_mod);
+  ExprId symbolic_div_mod(ExprId a, ExprId b, bool want_mod, std::span<const Interval> coords);
+  ExprId simplify_div_mod(ExprId a, ExprId b, bool want_mod, std::span<const Interval> coords);
+  ExprId least_over(ExprId id, std::span<const ExprId> shape, bool greatest);
+  std::vector<ExprId> reachable(ExprId id) const;
+  template <class Leaf>
+  ExprId rebuild(ExprId id, const Leaf& leaf);
   Store<ExprId, ExprNode> nodes_;
   Store<SymbolId, Symbol> symbols_;
   std::map<ExprNode, ExprId> ids_;

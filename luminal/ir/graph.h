@@ -18,6 +18,8 @@
 #include "luminal/ir/expr.h"
 #include "luminal/ir/primitives.h"
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -120,7 +122,9 @@ class Graph {
 
  private:
   ValueId push(Value value);
+  ValueId make(Value value);
   Store<ValueId, Value> values_;
+  std::map<std::string, ValueId, std::less<>> inputs_;
   std::vector<Output> outputs_;
   std::string source_;
 };
