@@ -523,7 +523,7 @@ ExprId Exprs::simplify_div_mod(ExprId a, ExprId b, bool want_mod,
   for (const auto& [term, factor] : form.terms) steps.push_back(std::gcd(factor, d));
   std::sort(steps.rbegin(), steps.rend());
   for (std::int64_t step : steps) {
-    if (step <= 1 || step == d) continue;
+    if (step <= 1) continue;
     Linear coarse, fine;
     coarse.constant = floor_div_constants(form.constant, step);
     fine.constant = mod_constants(form.constant, step);
@@ -534,7 +534,12 @@ ExprId Exprs::simplify_div_mod(ExprId a, ExprId b, bool want_mod,
         fine.terms.emplace_back(term, factor);
     const ExprId fine_id = from_linear(fine);
     const Interval fine_range = interval(fine_id, coords);
-    if (fine.terms.empty() || fine_range.lo < 0 || fine_range.hi >= step) continue;
+    if (step == d && !coarse.terms.empty() && fine_range.hi >= step) {  // whole multiples leave
+      const ExprId rest = simplify_div_mod(fine_id, b, want_mod, coords);
+      return want_mod ? rest : add(from_linear(coarse), rest);
+    }
+    if (coarse.terms.empty() || fine_range.lo < 0 || fine_range.hi >= step) continue;
+    if (fine.terms.empty() && step != d && fine.constant == 0) continue;  // a common factor
     const ExprId reduced =
         simplify_div_mod(from_linear(coarse), constant(d / step), want_mod, coords);
     return want_mod ? add(mul(reduced, constant(step)), fine_id) : reduced;
