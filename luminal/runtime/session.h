@@ -12,9 +12,8 @@
 //   std::span<const std::byte> logits = session->output(program, "logits");
 #pragma once
 
-#include "luminal/plan/plan.h"
+#include "luminal/plan/executable.h"
 #include "luminal/runtime/weights.h"
-#include "luminal/target/backend.h"
 
 #include <memory>
 #include <span>
@@ -28,12 +27,7 @@ class Team;
 
 namespace luminal::runtime {
 
-/// A program with its plan and the kernel of each of its regions.
-struct Executable {
-  region::Program program;
-  plan::Plan plan;
-  std::vector<std::shared_ptr<const target::Kernel>> kernels;
-};
+using plan::Executable;
 
 class Session {
  public:

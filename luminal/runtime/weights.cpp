@@ -70,7 +70,7 @@ Result<Source> describe(Program& program, const Stored& stored, const BufferSour
   } else {
     std::vector<ExprId> coords;
     for (int axis = 0; axis < rank; ++axis) coords.push_back(exprs.coord(axis));
-    const ExprId element = element_offset(exprs, stored.shape, {}, coords);
+    const ExprId element = region::element_offset(exprs, stored.shape, {}, coords);
     source.offset = exprs.mul(element, exprs.constant(8 * ir::dtype_bytes(stored.dtype)));
   }
   const std::string& buffer = stored.storage ? stored.storage->buffer : stored.name;
@@ -225,7 +225,7 @@ Result<Weights> load_weights(std::span<Program* const> programs, Team& team, con
         source.target = -1;
       } else {
         source.target = total;
-        const ExprId size = byte_size(program->exprs, stored.dtype, stored.shape, stored.layout);
+        const ExprId size = region::byte_size(program->exprs, stored.dtype, stored.shape, stored.layout);
         total += (program->exprs.interval(size).hi + 63) / 64 * 64;
       }
       sources.emplace(stored.name, std::move(source));
