@@ -49,8 +49,8 @@ struct CompileStats {
 struct CompileOptions {
   int threads = 1;
   std::string cache_folder;  ///< of compiled objects; empty: none
-  /// Called with (done, total) from the compiling thread; may be null.
-  std::function<void(int, int)> progress;
+  /// Called with (done, total) from the compiling thread; may be null. Returns false to stop.
+  std::function<bool(int, int)> progress;
 };
 
 class Backend {

@@ -96,7 +96,9 @@ class CpuBackend final : public target::Backend {
         kernels.push_back(std::make_shared<CpuKernel>(jit_, tasks.as<TasksFn>(), entry.as<KernelFn>(),
                                                       std::move(texts[k])));
       }
-      if (options.progress) options.progress(static_cast<int>(last), static_cast<int>(texts.size()));
+      if (options.progress &&
+          !options.progress(static_cast<int>(last), static_cast<int>(texts.size())))
+        return error("compiling was interrupted");
     }
     return kernels;
   }
