@@ -452,8 +452,51 @@ Interval Exprs::interval(ExprId id, std::span<const Interval> coords) const {
   return known[id];
 }
 
+ExprId Exprs::replace(ExprId id, ExprId part, ExprId by) {
+  std::map<ExprId, ExprId> made;
+  for (ExprId next : reachable(id)) {
+    ExprNode node = nodes_[next];
+    if (next != part && node.a.valid()) {
+      node.a = made.at(node.a);
+      node.b = made.at(node.b);
+      made[next] = make(node);
+    } else {
+      made[next] = next == part ? by : next;
+    }
+  }
+  return made.at(id);
+}
+
+// min(a, b) is a or b, so the value lies in the range with the one or in that with the other.
+Interval Exprs::tight_interval(ExprId id, std::span<const Interval> coords) {
+  constexpr std::size_t kMostCases = 64;
+  std::vector<ExprId> open = {id}, done;
+  while (!open.empty()) {
+    const ExprId next = open.back();
+    open.pop_back();
+    ExprId choice;
+    for (ExprId part : reachable(next))
+      if (nodes_[part].kind == ExprKind::Min || nodes_[part].kind == ExprKind::Max) choice = part;
+    if (!choice.valid() || open.size() + done.size() >= kMostCases) {
+      done.push_back(next);
+      continue;
+    }
+    const ExprNode node = nodes_[choice];
+    open.push_back(replace(next, choice, node.a));
+    open.push_back(replace(next, choice, node.b));
+  }
+  Interval hull = interval(done[0], coords);
+  for (ExprId each : done) {
+    const Interval range = interval(each, coords);
+    hull = {std::min(hull.lo, range.lo), std::max(hull.hi, range.hi)};
+  }
+  const Interval plain = interval(id, coords);
+  return {std::max(hull.lo, plain.lo), std::min(hull.hi, plain.hi)};
+}
+
 bool Exprs::provably_le(ExprId b, ExprId a, std::span<const Interval> coords) {
-  return interval(sub(a, b), coords).lo >= 0;
+  const ExprId difference = sub(a, b);
+  return interval(difference, coords).lo >= 0 || tight_interval(difference, coords).lo >= 0;
 }
 
 // A lower (or upper) bound of a sum over the coordinates inside `shape`: in terms that grow or fall with a coordinate,
@@ -496,13 +539,16 @@ bool Exprs::provably_in_bounds(ExprId index, ExprId extent, std::span<const Expr
   const std::vector<Interval> ranges = coord_ranges(*this, shape);
   for (const Interval& range : ranges)
     if (range.empty()) return true;  // no coordinates at all
-  index = simplify(index, ranges);
+  // Simplified or not: a range decides more of the one, a symbolic extent cancels in the other.
+  const auto never_negative = [&](ExprId id) {
+    for (ExprId form : {id, simplify(id, ranges)})
+      if (interval(form, ranges).lo >= 0 || tight_interval(form, ranges).lo >= 0 ||
+          tight_interval(least_over(form, shape, false), ranges).lo >= 0)
+        return true;
+    return false;
+  };
   const ExprId room = sub(sub(extent, constant(1)), index);
-  const bool low = interval(index, ranges).lo >= 0 ||
-                   interval(least_over(index, shape, false), ranges).lo >= 0;
-  const bool high = interval(room, ranges).lo >= 0 ||
-                    interval(least_over(room, shape, false), ranges).lo >= 0;
-  return low && high;
+  return never_negative(index) && never_negative(room);
 }
 
 // With ranges more leaves a division: (32*x + y) / 128 with y in [0, 32) is x / 4, and its remainder 32*(x mod 4) + y.

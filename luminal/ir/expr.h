@@ -99,6 +99,8 @@ class Exprs {
 
   /// Bounds, from the symbols' ranges and the coordinates' ranges (coord k in coords[k]; unbounded if missing).
   Interval interval(ExprId id, std::span<const Interval> coords = {}) const;
+  /// Narrower where min and max cancel against other terms: it takes each of their operands in turn.
+  Interval tight_interval(ExprId id, std::span<const Interval> coords = {});
   /// 0 <= a - b for every value of symbols and coordinates, as far as interval arithmetic on the normal form proves.
   bool provably_le(ExprId b, ExprId a, std::span<const Interval> coords = {});
   /// 0 <= index < extent for all coordinates inside `shape`, whose extents may be symbolic: c0 + n - 1 - c1 is seen to
@@ -130,6 +132,7 @@ class Exprs {
   ExprId simplify_div_mod(ExprId a, ExprId b, bool want_mod, std::span<const Interval> coords);
   ExprId least_over(ExprId id, std::span<const ExprId> shape, bool greatest);
   std::vector<ExprId> reachable(ExprId id) const;
+  ExprId replace(ExprId id, ExprId part, ExprId by);
   template <class Leaf>
   ExprId rebuild(ExprId id, const Leaf& leaf);
   Store<ExprId, ExprNode> nodes_;

@@ -72,6 +72,22 @@ TEST_F(ExprTest, BoundsHoldForSymbolicExtents) {
   EXPECT_TRUE(inside("min(c0 + n, 4095)", "4096"));
 }
 
+TEST_F(ExprTest, ChoicesCancel) {
+  // How many positions a window of 512 reads out of a cache of 4096.
+  const ExprId count = parsed(exprs, "min(4096, T + n) - max(0, n - 511)");
+  EXPECT_EQ(exprs.tight_interval(count), (Interval{1, 4096}));
+  EXPECT_LT(exprs.interval(count).lo, 0);
+  const std::vector<ExprId> shape = {count};
+  EXPECT_TRUE(exprs.provably_in_bounds(parsed(exprs, "c0 + max(0, n - 511)"), exprs.constant(4096), shape));
+  EXPECT_FALSE(exprs.provably_in_bounds(parsed(exprs, "c0 + max(0, n - 510)"), exprs.constant(4096), shape));
+}
+
+TEST_F(ExprTest, LastRowsThatMayBeNone) {
+  exprs.symbol("some", 0, 1);
+  const std::vector<ExprId> shape = {parsed(exprs, "some")};
+  EXPECT_TRUE(exprs.provably_in_bounds(parsed(exprs, "T - some + c0"), parsed(exprs, "T"), shape));
+}
+
 TEST_F(ExprTest, ErrorsNameThePlace) {
   for (const char* text : {"", "c0 +", "min(c0)", "c0 // 0", "c0 % n", "x", "1 2", "99999999999999999999"})
     EXPECT_FALSE(exprs.parse(text).ok()) << text;

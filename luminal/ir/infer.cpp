@@ -128,11 +128,11 @@ class Inference {
     return {};
   }
 
-  Status check_shape(const Shape& shape) const {
+  Status check_shape(const Shape& shape) {
     for (ExprId extent : shape) {
       if (!extent.valid() || !graph_.exprs.is_uniform(extent))
         return failure("an extent depends on coordinates");
-      if (graph_.exprs.interval(extent).lo < 0)
+      if (graph_.exprs.tight_interval(extent).lo < 0)
         return failure("extent ", graph_.exprs.print(extent), " may be negative");
     }
     return {};
@@ -148,7 +148,7 @@ class Inference {
     return {};
   }
 
-  Result<Shape> source_shape() const {
+  Result<Shape> source_shape() {
     LUM_RETURN_IF_ERROR(check_shape(value_.shape));
     if (value_.prim == Prim::Iota) {
       if (value_.map.size() != 1) return failure("one expression expected");
@@ -206,7 +206,7 @@ class Inference {
     return shape;
   }
 
-  Result<Shape> viewed_shape() const {
+  Result<Shape> viewed_shape() {
     LUM_RETURN_IF_ERROR(check_shape(value_.shape));
     if (value_.map.size() != operand(0).shape.size())
       return failure(value_.map.size(), " index expressions for an operand of shape ",
