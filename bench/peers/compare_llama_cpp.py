@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Our program beside llama.cpp on the same model, prompt and threads. Standard library only.
 
-    bench/peers/compare_llama_cpp.py --program build/luminal --model F.gguf --peer-python VENV/bin/python
+    bench/peers/compare_llama_cpp.py --program build/luminal --model F.gguf \\
+        --peer-python VENV/bin/python
 
-Each round runs both, one after the other, the order turned every round, each run a process of its own; a first round
-of ours that fills its cache of compiled kernels is not counted. Prints the medians, and the median of the rounds'
-ratios: above 1 is better for us in every row.
+Each round runs both, one after the other, the order turned every round, each run a process of its
+own; a first round of ours that fills its cache of compiled kernels is not counted. Prints the
+medians, and the median of the rounds' ratios: above 1 is better for us in every row.
 """
 
 import argparse
@@ -19,21 +20,33 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # (key, unit, more is better)
-ROWS = [("prefill_tok_s", "tok/s", True), ("decode_tok_s", "tok/s", True), ("first_token_s", "s", False),
-        ("load_s", "s", False), ("compile_s", "s", False), ("start_s", "s", False), ("peak_rss_mib", "MiB", False)]
+ROWS = [
+    ("prefill_tok_s", "tok/s", True),
+    ("decode_tok_s", "tok/s", True),
+    ("first_token_s", "s", False),
+    ("load_s", "s", False),
+    ("compile_s", "s", False),
+    ("start_s", "s", False),
+    ("peak_rss_mib", "MiB", False),
+]
 
 
 def prompt_text(words):
     """Plain words, one token each for the usual vocabularies."""
-    common = ("the river was wide and the people of the town lived near it in small houses with gardens where they "
-              "worked every day while their children played under the trees until the evening came").split()
+    common = (
+        "the river was wide and the people of the town lived near it in small houses with gardens "
+        "where they worked every day while their children played under the trees until the evening "
+        "came"
+    ).split()
     return " ".join(common[i % len(common)] for i in range(words))
 
 
 def run(command, text=None):
     """(parsed JSON, peak resident MiB as the system counts it)."""
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
+        )
         process.stdin.write((text or "").encode())
         process.stdin.close()
         output = process.stdout.read()
@@ -41,26 +54,56 @@ def run(command, text=None):
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             errors.seek(0)
-            sys.exit(f"exit code {process.returncode}: {' '.join(command)}\n"
-                     + errors.read().decode("utf-8", "replace")[-2000:])
+            sys.exit(
+                f"exit code {process.returncode}: {' '.join(command)}\n"
+                + errors.read().decode("utf-8", "replace")[-2000:]
+            )
     return json.loads(output), usage.ru_maxrss / 1024
 
 
 def run_ours(arguments, prompt_file, threads, tokens):
-    value, peak = run([arguments.program, "generate", "--model", arguments.model, "--prompt-file", prompt_file,
-                       "--json", "--temperature", "0", "--ignore-eos", "--max-tokens", str(tokens),
-                       "--context", str(arguments.prefill + arguments.decode), "--threads", str(threads)])
+    value, peak = run(
+        [
+            arguments.program,
+            "generate",
+            "--model",
+            arguments.model,
+            "--prompt-file",
+            prompt_file,
+            "--json",
+            "--temperature",
+            "0",
+            "--ignore-eos",
+            "--max-tokens",
+            str(tokens),
+            "--context",
+            str(arguments.prefill + arguments.decode),
+            "--threads",
+            str(threads),
+        ]
+    )
     return value, dict(value["timings"], peak_rss_mib=peak)
 
 
 def run_peer(arguments, ids, threads):
-    value, peak = run([arguments.peer_python, os.path.join(HERE, "llama_cpp_run.py"), "--model", arguments.model,
-                       "--threads", str(threads), "--decode", str(arguments.decode)], json.dumps(ids))
+    value, peak = run(
+        [
+            arguments.peer_python,
+            os.path.join(HERE, "llama_cpp_run.py"),
+            "--model",
+            arguments.model,
+            "--threads",
+            str(threads),
+            "--decode",
+            str(arguments.decode),
+        ],
+        json.dumps(ids),
+    )
     return value, dict(value, peak_rss_mib=peak, compile_s=0.0)
 
 
 def fitted_prompt(arguments, folder):
-    """(file, ids): as many words as give `prefill` tokens by our tokenizer; both programs read these ids."""
+    """(file, ids): as many words as give `prefill` tokens by our tokenizer; both read these ids."""
     path = os.path.join(folder, "prompt.txt")
     words = arguments.prefill
     for _ in range(8):
@@ -91,14 +134,20 @@ def report(threads, ours, theirs):
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--program", required=True)
     parser.add_argument("--model", required=True)
-    parser.add_argument("--peer-python", default=sys.executable, help="a Python that has llama-cpp-python")
+    parser.add_argument(
+        "--peer-python", default=sys.executable, help="a Python that has llama-cpp-python"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--prefill", type=int, default=512, help="prompt tokens")
     parser.add_argument("--decode", type=int, default=128, help="new tokens")
-    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
+    parser.add_argument(
+        "--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2]
+    )
     parser.add_argument("--json", help="also write the medians to this file")
     return parser.parse_args()
 
@@ -108,9 +157,14 @@ def main():
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         path, ids = fitted_prompt(arguments, folder)
-        print(f"{os.path.basename(arguments.model)}: {len(ids)} prompt tokens, {arguments.decode} new ones")
+        print(
+            f"{os.path.basename(arguments.model)}: {len(ids)} prompt tokens, "
+            f"{arguments.decode} new ones"
+        )
         for threads in arguments.threads:
-            run_ours(arguments, path, threads, arguments.decode)  # compiles what is not compiled yet
+            run_ours(
+                arguments, path, threads, arguments.decode
+            )  # compiles what is not compiled yet
             ours, theirs = [], []
             for number in range(arguments.rounds):
                 for who in ("ours", "theirs") if number % 2 == 0 else ("theirs", "ours"):

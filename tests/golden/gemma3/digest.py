@@ -3,9 +3,11 @@
 
 - the best 64, exactly;
 - every 256th id, exactly;
-- the sum of each block of 64 ids with fixed random-looking signs: every id takes part, so a single wrong logit moves
-  its block's sum by its whole error, while the rounding of 64 right ones mostly cancels;
-- the final norm's output (640 numbers): with NumPy and the model file the whole row can be computed from it.
+- the sum of each block of 64 ids with fixed random-looking signs: every id takes part, so a single
+  wrong logit moves its block's sum by its whole error, while the rounding of 64 right ones mostly
+  cancels;
+- the final norm's output (640 numbers): with NumPy and the model file the whole row can be computed
+  from it.
 """
 
 import array
@@ -23,7 +25,7 @@ def signs(count):
 
 def block_sums(logits, sign):
     products = [value * s for value, s in zip(logits, sign)]
-    return [sum(products[i:i + BLOCK]) for i in range(0, len(products), BLOCK)]
+    return [sum(products[i : i + BLOCK]) for i in range(0, len(products), BLOCK)]
 
 
 def pack(values):

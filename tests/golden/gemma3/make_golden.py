@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Makes values/*.json: what programs that others wrote say about the prompts of prompts.py on Gemma 3 270M.
+"""Makes values/*.json: what programs that others wrote say about prompts.py on Gemma 3 270M.
 
-    python -m venv VENV && VENV/bin/pip install torch transformers accelerate sentencepiece gguf llama-cpp-python
-    VENV/bin/python tests/golden/gemma3/make_golden.py --model gemma-3-270m-q4_k_m.gguf [--only plain,chat]
-        [--transformers-tokenizer]   compares token ids with transformers' too (converting its tokenizer takes 90 s)
+    python -m venv VENV
+    VENV/bin/pip install torch transformers accelerate sentencepiece gguf llama-cpp-python
+    VENV/bin/python tests/golden/gemma3/make_golden.py --model gemma-3-270m-q4_k_m.gguf
+        [--only plain,chat]          these prompts
+        [--transformers-tokenizer]   compares token ids with transformers' too (takes 90 s)
         [--no-write]                 compares only
 
-Token ids: llama.cpp (transformers' are equal but for `odd`, where llama.cpp does not join a literal U+2581 with the
-spaces beside it). Logits and greedy continuation: transformers, which loads the same GGUF dequantised to float32,
-with its plain ("eager") attention; the continuation runs through its KV cache. Second witness: numpy_gemma3.py in
-float64 without a cache, teacher-forced over the continuation; the largest difference is printed and kept in the files.
+Token ids: llama.cpp (transformers' are equal but for `odd`, where llama.cpp does not join a literal
+U+2581 with the spaces beside it). Logits and greedy continuation: transformers, which loads the
+same GGUF dequantised to float32, with its plain ("eager") attention; the continuation runs through
+its KV cache. Second witness: numpy_gemma3.py in float64 without a cache, teacher-forced over the
+continuation; the largest difference is printed and kept in the files.
 """
 
 import argparse
@@ -39,8 +42,13 @@ def reference(model, ids):
     step = torch.tensor([ids])
     with torch.no_grad():
         while len(out) < NEW_TOKENS:
-            result = model(input_ids=step, past_key_values=cache, use_cache=True, logits_to_keep=1,
-                           output_hidden_states=not out)
+            result = model(
+                input_ids=step,
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=1,
+                output_hidden_states=not out,
+            )
             cache = result.past_key_values
             if not out:
                 hidden = result.hidden_states[-1][0, -1].numpy()
@@ -58,26 +66,33 @@ def margins(rows):
 
 
 def compare_witness(witness, name, ids, rows, out):
-    """Largest difference of the witness from the reference; stops where they choose differently for no small margin."""
+    """Largest differences of the witness from the reference. Exits where they choose differently
+    though the margin is not small."""
     other = witness.logits(ids + out[:-1], last=len(out))
     gap = margins(rows)
     for step, token in enumerate(out):
         if other[step].argmax() != token and gap[step] > 1e-3:
-            sys.exit(f"{name}: step {step}: transformers says {token}, NumPy {other[step].argmax()}")
+            sys.exit(
+                f"{name}: step {step}: transformers says {token}, NumPy {other[step].argmax()}"
+            )
     first, rest = np.abs(other[0] - rows[0]).max(), np.abs(other - rows).max()
-    print(f"{name}: NumPy float64 against transformers float32: prompt's end {first:.2e}, "
-          f"{len(out)} steps {rest:.2e}", flush=True)
+    print(
+        f"{name}: NumPy float64 against transformers float32: prompt's end {first:.2e}, "
+        f"{len(out)} steps {rest:.2e}",
+        flush=True,
+    )
     return float(first), float(rest)
 
 
 def golden(name, ids, hidden, rows, out, difference):
     row = rows[0]
     top = np.argsort(-row, kind="stable")[:TOP]
+    torch_version = torch.__version__.split("+")[0]
     sums = digest.block_sums(row.astype(np.float64).tolist(), digest.signs(len(row)))
     return {
         "prompt": name,
-        "made_by": f"transformers {transformers.__version__}, torch {torch.__version__.split('+')[0]}; "
-                   f"ids: llama-cpp-python {llama_cpp.__version__}",
+        "made_by": f"transformers {transformers.__version__}, torch {torch_version}; "
+        f"ids: llama-cpp-python {llama_cpp.__version__}",
         "witness_difference": [round(d, 8) for d in difference],
         "vocabulary": len(row),
         "ids": ids,
@@ -85,7 +100,7 @@ def golden(name, ids, hidden, rows, out, difference):
         "continuation": out,
         "margins": [round(float(m), 6) for m in margins(rows)],
         "hidden": digest.pack(hidden.tolist()),
-        "sample": digest.pack(row[::digest.SAMPLE_STEP].tolist()),
+        "sample": digest.pack(row[:: digest.SAMPLE_STEP].tolist()),
         "block_sums": digest.pack(sums),
     }
 
@@ -93,14 +108,21 @@ def golden(name, ids, hidden, rows, out, difference):
 def write(value):
     os.makedirs(os.path.join(HERE, "values"), exist_ok=True)
     with open(os.path.join(HERE, "values", value["prompt"] + ".json"), "w") as file:
-        file.write("{\n" + ",\n".join(f" {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items()) + "\n}\n")
+        file.write(
+            "{\n"
+            + ",\n".join(f" {json.dumps(k)}: {json.dumps(v)}" for k, v in value.items())
+            + "\n}\n"
+        )
 
 
 def check_tokenizer(folder, file, ids_of):
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder, gguf_file=file)
     for name, ids in ids_of.items():
         theirs = tokenizer(PROMPTS[name]).input_ids
-        print(f"{name}: transformers' ids {'equal' if theirs == ids else 'differ: ' + str(theirs)}", flush=True)
+        print(
+            f"{name}: transformers' ids {'equal' if theirs == ids else 'differ: ' + str(theirs)}",
+            flush=True,
+        )
 
 
 def main():
@@ -113,14 +135,17 @@ def main():
     folder, file = os.path.split(os.path.abspath(arguments.model))
 
     vocabulary = llama_cpp.Llama(arguments.model, vocab_only=True, verbose=False)
-    ids_of = {name: vocabulary.tokenize(PROMPTS[name].encode(), add_bos=True, special=True)
-              for name in arguments.only.split(",")}
+    ids_of = {
+        name: vocabulary.tokenize(PROMPTS[name].encode(), add_bos=True, special=True)
+        for name in arguments.only.split(",")
+    }
     print("tokens:", {name: len(ids) for name, ids in ids_of.items()}, flush=True)
     if arguments.transformers_tokenizer:
         check_tokenizer(folder, file, ids_of)
 
     model = transformers.AutoModelForCausalLM.from_pretrained(
-        folder, gguf_file=file, dtype=torch.float32, attn_implementation="eager").eval()
+        folder, gguf_file=file, dtype=torch.float32, attn_implementation="eager"
+    ).eval()
     witness = numpy_gemma3.Gemma3(arguments.model)
     for name, ids in ids_of.items():
         start = time.time()
@@ -128,8 +153,11 @@ def main():
         from_hidden = np.abs(witness.embedding @ hidden - rows[0]).max()
         if from_hidden > 1e-3:
             sys.exit(f"{name}: the kept hidden row does not give the logits: {from_hidden}")
-        print(f"{name}: {time.time() - start:.1f} s, smallest margin {margins(rows).min():.4f}, "
-              f"{vocabulary.detokenize(out).decode('utf-8', 'replace')!r}", flush=True)
+        print(
+            f"{name}: {time.time() - start:.1f} s, smallest margin {margins(rows).min():.4f}, "
+            f"{vocabulary.detokenize(out).decode('utf-8', 'replace')!r}",
+            flush=True,
+        )
         difference = compare_witness(witness, name, ids, rows, out)
         if not arguments.no_write:
             write(golden(name, ids, hidden, rows, out, difference))

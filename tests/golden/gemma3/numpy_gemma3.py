@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Gemma 3 (text) in plain NumPy from a GGUF file: the second witness of the goldens.
 
-Nothing of it is shared with the first witness (transformers) but the file: the weights come from the `gguf` package's
-dequantiser, the equations are written out. In float64 its rounding is far below what is compared.
+Nothing of it is shared with the first witness (transformers) but the file: the weights come from
+the `gguf` package's dequantiser, the equations are written out. In float64 its rounding is far
+below what is compared.
 
     model = Gemma3("gemma-3-270m-q4_k_m.gguf")
     logits = model.logits([2, 818], last=1)   # [1, vocabulary], after the last token
@@ -34,20 +35,28 @@ class Gemma3:
         self.window = value("attention.sliding_window")
         self.global_base = value("rope.freq_base")
         self.local_base = 10000.0
-        self.embedding = gguf.quants.dequantize(self.tensors["token_embd.weight"].data,
-                                                self.tensors["token_embd.weight"].tensor_type)
+        self.embedding = gguf.quants.dequantize(
+            self.tensors["token_embd.weight"].data, self.tensors["token_embd.weight"].tensor_type
+        )
 
     def weight(self, name):
         tensor = self.tensors[name + ".weight"]
         return gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(self.dtype)
 
     def _rotate(self, x, base):
-        """Rotary positions on [heads, tokens, head_size]: element i pairs with i + head_size / 2."""
+        """Rotary positions on [heads, tokens, head_size]: element i pairs with i + half."""
         half = self.head_size // 2
-        angle = np.outer(np.arange(x.shape[1]), base ** (-np.arange(half) / half)).astype(self.dtype)
+        angle = np.outer(np.arange(x.shape[1]), base ** (-np.arange(half) / half)).astype(
+            self.dtype
+        )
         low, high = x[..., :half], x[..., half:]
-        return np.concatenate([low * np.cos(angle) - high * np.sin(angle),
-                               high * np.cos(angle) + low * np.sin(angle)], axis=-1)
+        return np.concatenate(
+            [
+                low * np.cos(angle) - high * np.sin(angle),
+                high * np.cos(angle) + low * np.sin(angle),
+            ],
+            axis=-1,
+        )
 
     def _attention(self, x, layer):
         name = f"blk.{layer}.attn_"
@@ -56,7 +65,11 @@ class Gemma3:
         base = self.global_base if is_global else self.local_base
 
         def heads(part, count):
-            return (x @ self.weight(name + part).T).reshape(tokens, count, self.head_size).transpose(1, 0, 2)
+            return (
+                (x @ self.weight(name + part).T)
+                .reshape(tokens, count, self.head_size)
+                .transpose(1, 0, 2)
+            )
 
         query = _rms_norm(heads("q", self.heads), self.weight(name + "q_norm"), self.epsilon)
         key = _rms_norm(heads("k", self.kv_heads), self.weight(name + "k_norm"), self.epsilon)
@@ -67,7 +80,9 @@ class Gemma3:
         out = np.empty((tokens, self.heads, self.head_size), self.dtype)
         for head in range(self.heads):
             group = head * self.kv_heads // self.heads
-            scores = np.where(visible, query[head] @ key[group].T / np.sqrt(self.head_size), -np.inf)
+            scores = np.where(
+                visible, query[head] @ key[group].T / np.sqrt(self.head_size), -np.inf
+            )
             scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
             out[:, head] = scores @ value[group] / scores.sum(axis=-1, keepdims=True)
         return out.reshape(tokens, -1) @ self.weight(name + "output").T
@@ -83,7 +98,9 @@ class Gemma3:
         x = self.embedding[np.asarray(ids)].astype(self.dtype) * np.sqrt(self.embedding.shape[1])
         for layer in range(self.layers):
             at = f"blk.{layer}."
-            x = x + norm(self._attention(norm(x, at + "attn_norm"), layer), at + "post_attention_norm")
+            x = x + norm(
+                self._attention(norm(x, at + "attn_norm"), layer), at + "post_attention_norm"
+            )
             x = x + norm(self._feed_forward(norm(x, at + "ffn_norm"), layer), at + "post_ffw_norm")
         return norm(x, "output_norm")
 
@@ -92,5 +109,7 @@ class Gemma3:
         hidden = self.hidden(ids)[-last:]
         out = np.empty((hidden.shape[0], self.embedding.shape[0]), self.dtype)
         for start in range(0, out.shape[1], 32768):  # the embedding in float64 would be 1.3 GB
-            out[:, start:start + 32768] = hidden @ self.embedding[start:start + 32768].astype(self.dtype).T
+            out[:, start : start + 32768] = (
+                hidden @ self.embedding[start : start + 32768].astype(self.dtype).T
+            )
         return out
